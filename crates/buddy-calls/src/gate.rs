@@ -14,7 +14,7 @@ use buddy_exec::undo::Remover;
 use buddy_policy::{
     Action, Attendance, CallClass, ChangeableProgram, Decision, Discarded, GitDestination, GitTrip, Grant,
     Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict, carried, decide, discarded, git_trips, named,
-    outside, program_uses, recalled, removed, reword, touched, written,
+    outside, program_uses, recalled, removed, reword, touched, work_trees, written,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, PrincipalId, Risk, RunLimits, RunNetwork};
 use tokio::sync::watch;
@@ -288,11 +288,10 @@ impl Gate {
         if decision.needs.keeps_seals && !gone.is_empty() {
             decision.needs.keeps_seals = ground.source.protected_within(policy, &gone).is_empty();
         }
-        // A pull replaces the tracked files, and one that is sealed stays as it is.
-        if decision.needs.keeps_seals && decision.needs.takes_logins {
-            let pulled = git_trips(intent, policy).into_iter().filter(|trip| !trip.pushes);
-            let pulled: Vec<PathBuf> = pulled.map(|trip| trip.directory).collect();
-            decision.needs.keeps_seals = ground.source.tracked(&pulled).is_empty();
+        // git replaces and records the tracked files, which it cannot where one is sealed.
+        if decision.needs.keeps_seals {
+            let trees = work_trees(intent, policy);
+            decision.needs.keeps_seals = trees.is_empty() || ground.source.tracked(&trees).is_empty();
         }
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == ApprovalPolicy::All && policy.mode == Mode::Production;

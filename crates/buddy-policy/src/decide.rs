@@ -200,6 +200,15 @@ pub fn git_trips(intent: &Intent, policy: &Policy) -> Vec<GitTrip> {
     trips
 }
 
+/// The directories in which an intent's commands change or record files by git: the host says which of those are secrets.
+pub fn work_trees(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
+    let mut trees: Vec<PathBuf> =
+        commands(intent).flat_map(|(command, cwd)| command::work_trees(command, cwd, policy)).collect();
+    trees.dedup();
+    trees.truncate(MAX_REPOSITORIES);
+    trees
+}
+
 /// Whether git connects to a place that its settings name when one of these commands runs.
 pub fn connects_with_git(command: &str) -> bool {
     command::connects_with_git(command)

@@ -1,6 +1,7 @@
 //! Grants: saved permissions of the user, and those that buddy offers.
 
 use std::fmt::{self, Write as _};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::{Climbed, ClimbedBy};
@@ -415,10 +416,20 @@ pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> O
     Offer { grant: Grant::of(Scope::Hosts { fetches, nearby }, target), covers }
 }
 
+/// Whether a host is this machine itself, which data does not leave.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// What can be offered for reaching a host at a port that is on this machine or in a private network.
 pub fn nearby_offer(authority: &str, target: &str) -> Offer {
     let at = describe_target(target);
-    let covers = format!("every connection of tools and commands to `{authority}`, and to no other port{at}");
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    // In the jail a command that does not name it has a localhost of its own.
+    let naming =
+        if is_this_machine(host) && target == LOCAL { "of commands that name it" } else { "commands" };
+    let covers = format!("every connection of tools and {naming} to `{authority}`, and to no other port{at}");
     Offer { grant: Grant::of(Scope::Nearby(authority.to_owned()), target), covers }
 }
 

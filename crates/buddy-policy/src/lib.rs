@@ -37,7 +37,7 @@ pub use caches::{FoundCache, cache_places, caches_page};
 pub use carried_links::Carried;
 pub use decide::{
     carried, connects_with_git, decide, discarded, git_trips, named, openable_directory, outside,
-    program_uses, recalled, removed, touched, written,
+    program_uses, recalled, removed, touched, work_trees, written,
 };
 pub use decision::{Decision, Execution, SentWork, Verdict};
 pub use display::display_command;

@@ -49,7 +49,8 @@ pub struct TargetWish {
 }
 
 impl TargetWish {
-    /// Parses user input: `ssh HOST[:DIR]`, `container NAME[:DIR]` or `local [DIR]`.
+    /// Parses user input: `ssh HOST[:DIR]`, `container NAME[:DIR]` or `local [DIR]`. A relative directory over SSH is beneath the login
+    /// directory.
     pub fn parse(kind: &str, text: &str) -> Result<Self, BadTarget> {
         let (name, directory) = match kind {
             "local" => ("", Some(text).filter(|text| !text.is_empty())),
@@ -57,8 +58,15 @@ impl TargetWish {
             "ssh" => split_destination(text),
             _ => return Err(BadTarget::Kind),
         };
-        if directory.is_some_and(|directory| !directory.starts_with('/')) {
-            return Err(BadTarget::Directory);
+        // A command over SSH begins in the login directory, so a relative directory is one of it.
+        let directory = match directory {
+            Some("~" | "~/") if kind == "ssh" => None,
+            Some(directory) if kind == "ssh" => Some(directory.strip_prefix("~/").unwrap_or(directory)),
+            Some(directory) if !directory.starts_with('/') => return Err(BadTarget::Directory),
+            directory => directory,
+        };
+        if directory.is_some_and(|directory| directory.starts_with('~')) {
+            return Err(BadTarget::Account);
         }
         let host = match kind {
             "local" => TargetHost::Local,
@@ -70,15 +78,22 @@ impl TargetWish {
     }
 }
 
-/// A destination may contain colons, as `ssh://host:22` and IPv6 addresses do, so a directory must begin with
-/// `:/`.
+/// A destination may contain colons, as `ssh://host:22` and IPv6 addresses do. So a directory begins with `:/` or `:~`, or follows the
+/// only colon and is no number.
 fn split_destination(text: &str) -> (&str, Option<&str>) {
     let start = match text.strip_prefix("ssh://") {
         Some(_) => "ssh://".len(),
         None => 0,
     };
-    let at = text.get(start..).and_then(|rest| rest.find(":/")).map(|at| start + at);
-    match at.and_then(|at| text.split_at_checked(at)) {
+    let rest = text.get(start..).unwrap_or_default();
+    let whole = [":/", ":~"].iter().filter_map(|sign| rest.find(sign)).min().map(|at| start + at);
+    let relative = || {
+        let (name, directory) = text.split_once(':').filter(|_| start == 0)?;
+        let is_one = !directory.is_empty() && !directory.contains(':') && !name.starts_with('[');
+        let is_port = directory.bytes().all(|byte| byte.is_ascii_digit());
+        (is_one && !is_port).then_some(name.len())
+    };
+    match whole.or_else(relative).and_then(|at| text.split_at_checked(at)) {
         Some((name, rest)) => (name, rest.get(1..)),
         None => (text, None),
     }
@@ -96,6 +111,11 @@ pub enum BadTarget {
     /// The directory is relative.
     #[error("the directory must begin with `/`")]
     Directory,
+    /// The directory is in the home of a named account.
+    #[error(
+        "the directory of an account is not looked up; write it out, or begin with `~/` for your own there"
+    )]
+    Account,
 }
 
 /// A target of a session.
@@ -175,6 +195,12 @@ mod tests {
             ("ssh", "ssh://ann@atlas:22", "ssh:ssh://ann@atlas:22", ""),
             ("ssh", "ssh://atlas:22:/srv", "ssh:ssh://atlas:22", "/srv"),
             ("ssh", "fe80::1", "ssh:fe80::1", ""),
+            ("ssh", "[fe80::1]:/srv", "ssh:[fe80::1]", "/srv"),
+            ("ssh", "atlas:remote-app", "ssh:atlas", "remote-app"),
+            ("ssh", "atlas:~/remote-app", "ssh:atlas", "remote-app"),
+            ("ssh", "atlas:a/b", "ssh:atlas", "a/b"),
+            ("ssh", "atlas:~", "ssh:atlas", ""),
+            ("ssh", "atlas:2222", "ssh:atlas:2222", ""),
             ("container", "web:/app", "container:web", "/app"),
             ("local", "", "local", ""),
             ("local", "/srv", "local", "/srv"),
@@ -184,7 +210,9 @@ mod tests {
         for (kind, text, why) in [
             ("ssh", "", BadTarget::Name),
             ("ssh", ":/srv", BadTarget::Name),
+            ("ssh", "atlas:~bob/app", BadTarget::Account),
             ("container", "web:app", BadTarget::Directory),
+            ("container", "web:~/app", BadTarget::Directory),
             ("local", "srv", BadTarget::Directory),
             ("tcp", "atlas", BadTarget::Kind),
         ] {

@@ -3,8 +3,10 @@
 //! A refusal is recorded once, in words for the model, which speak of the user. On a screen the reader is that user.
 
 /// Words about the user, and the same words to them. The first that fits counts.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 10] = [
     ("the user can run /trust to allow changes", "run /trust to allow changes"),
+    // Advice to the agent alone.
+    ("; do not look for a way around", ""),
     ("the user's own", "your own"),
     ("the user's", "your"),
     ("the user has ", "you have "),
@@ -40,6 +42,10 @@ mod tests {
         check(
             "the user interrupted before the call ran; it was not run",
             "you interrupted before the call ran; it was not run",
+        );
+        check(
+            "the user can allow a host in `web.allowed_hosts`; do not look for a way around",
+            "you can allow a host in `web.allowed_hosts`",
         );
         check("it asks the user, who is busy", "it asks you, who is busy");
         check("the user can allow it with `[jail] hosts`", "you can allow it with `[jail] hosts`");

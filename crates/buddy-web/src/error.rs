@@ -16,7 +16,7 @@ pub enum FetchError {
         reason: &'static str,
     },
     /// The host has an address that is not on the public internet.
-    #[error("`{host}` is at {address}, which is not on the public internet")]
+    #[error("`{host}` is {}not on the public internet", place(host, *address))]
     NotPublic {
         /// The host, in punycode, with its port.
         host: String,
@@ -80,6 +80,12 @@ pub enum FetchError {
     /// The HTTP client could not be created.
     #[error("cannot set up the HTTP client: {0}")]
     Setup(String),
+}
+
+/// The address of a host, for the middle of a sentence; nothing where the host is spelled as that address.
+fn place(host: &str, address: IpAddr) -> String {
+    let is_spelled = host.starts_with(&format!("{address}:")) || host.starts_with(&format!("[{address}]"));
+    if is_spelled || host == address.to_string() { String::new() } else { format!("at {address}, which is ") }
 }
 
 /// An error with all its causes, in one line. The outer messages of HTTP libraries say little.

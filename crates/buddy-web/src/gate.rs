@@ -3,7 +3,7 @@
 //! It resolves a name once. All its addresses must pass, since the next lookup could return any of them. The
 //! connection goes to these addresses and no others.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,10 +34,11 @@ impl Gate {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
     }
 
-    /// The error for a literal address that is refused. A name is not looked up, since the lookup itself
-    /// reveals it.
+    /// The error for an address that is refused, if it is spelled out or its name always means this machine. Any other name is not
+    /// looked up, since the lookup itself reveals it.
     pub(crate) fn refuses(&self, url: &WebUrl) -> Option<FetchError> {
-        let address = url.literal()?;
+        let here = || means_this_machine(&url.host()).then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let address = url.literal().or_else(here)?;
         let passes = (self.passes)(address) || self.allowed.iter().any(|allowed| allowed.covers(url));
         (!passes).then(|| FetchError::NotPublic { host: url.authority(), address })
     }
@@ -46,4 +47,10 @@ impl Gate {
         let unresolved = |reason| FetchError::Unresolved { host: host.to_owned(), reason };
         lookup(&*self.resolver, host, self.within).await.map_err(unresolved)
     }
+}
+
+/// Whether a name is set aside for this machine itself, whatever a resolver says (RFC 6761, section 6.3).
+fn means_this_machine(host: &str) -> bool {
+    let name = host.trim_end_matches('.');
+    name == "localhost" || name.ends_with(".localhost")
 }

@@ -70,6 +70,8 @@ pub(crate) struct CallEgress {
     reached: Vec<String>,
     /// The same of those that a rule for the host would settle.
     addressed: Vec<String>,
+    /// Whether servers of this machine are meant where its words name one, and not those of its own network.
+    reaches_here: bool,
     /// Hosts that the question about the command named; its answer is about them, for this call.
     answered: Vec<String>,
     pub(crate) cancel: CancellationToken,
@@ -232,6 +234,7 @@ impl CallEgress {
             commands: decision.parts.clone(),
             reached: decision.reached.clone(),
             addressed: decision.addressed.clone(),
+            reaches_here: decision.reaches_here,
             answered: if decision.verdict == Verdict::Ask { decision.strangers.clone() } else { Vec::new() },
             cancel,
             knew_secret,
@@ -579,6 +582,21 @@ impl CallEgress {
             self.tell("question_stands", text).await;
         }
         self.answered().await;
+    }
+
+    /// A line about a server of this machine that the command's words name and that it did not reach, as it has a localhost of its own.
+    pub(crate) fn own_localhost_line(&self) -> Option<String> {
+        let mut named = self.reached.iter().chain(&self.addressed);
+        let is_here = |authority: &&String| {
+            let host = authority.rsplit_once(':').map_or(authority.as_str(), |(host, _)| host);
+            let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+            host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+        };
+        let authority = named.find(is_here).filter(|_| !self.reaches_here)?;
+        Some(format!(
+            "in the jail this command has a localhost of its own, so `{authority}` was not that of this machine; to reach a server of this \
+             machine, run the part that connects to it as a command of its own"
+        ))
     }
 
     /// A line for the user and the model about hosts that the user allowed when the command no longer waited for them.

@@ -154,16 +154,23 @@ fn is_here(host: &str) -> bool {
     is_loopback || host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Notes the hosts that a command was kept from, if it needed them as far as its words and its end show. One simple command that
-/// succeeded needed those that it names: `curl` takes the proxy's refusal for the page. Of several parts, the exit code tells of the
-/// last.
+/// Notes the hosts that a command was kept from, if it needed them as far as its words, its end and its output show. It needed those
+/// that it names: `curl` takes the proxy's refusal for the page. One simple command that succeeded needed no other. Of several parts,
+/// the exit code tells of the last. A command that failed says so in its output, unless that is empty: `npm test` asks for updates of
+/// npm, and fails because of its tests.
 pub(crate) fn with_denied_hosts(
     mut result: Value,
     refused: &[(String, HostRefusal)],
     text: Option<&CommandText>,
 ) -> Value {
     let is_fine = text.is_none_or(|text| text.parts <= 1) && result["exit_code"] == 0;
-    let is_needed = |host: &str| !is_fine || text.is_some_and(|text| names_host(&text.command, host));
+    let printed = ["stdout", "stderr", "output"].map(|name| result[name].as_str().unwrap_or_default());
+    let printed = printed.join("\n").to_lowercase();
+    let tells = printed.trim().is_empty() || TROUBLE.iter().any(|trouble| printed.contains(trouble));
+    let is_needed = |host: &str| {
+        text.is_some_and(|text| names_host(&text.command, host))
+            || (!is_fine && (tells || names_host(&printed, host)))
+    };
     let hosts: Vec<&str> =
         refused.iter().map(|(host, _)| host.as_str()).filter(|host| is_needed(host)).collect();
     if let Some(fields) = result.as_object_mut().filter(|_| !hosts.is_empty()) {
@@ -171,6 +178,30 @@ pub(crate) fn with_denied_hosts(
     }
     result
 }
+
+/// Parts of the messages by which programs tell that they did not reach a host, in small letters.
+const TROUBLE: &[&str] = &[
+    "403",
+    "404",
+    "502",
+    "connect",
+    "download",
+    "eai_again",
+    "econn",
+    "enetunreach",
+    "enotfound",
+    "etimedout",
+    "fetch",
+    "forbidden",
+    "getaddrinfo",
+    "network",
+    "offline",
+    "proxy",
+    "resolve",
+    "timed out",
+    "tunnel",
+    "unreachable",
+];
 
 /// Whether a command's own words have this host, and not only as a part of a longer name. Refused addresses of this machine come
 /// with a port and an address behind the host.
@@ -332,6 +363,35 @@ mod tests {
         );
         let way = r#"with `--allow x`, or `hosts = ["a.test"]` under `[projects."/w"]` in your buddy.toml"#;
         assert!(line.lines().nth(1).unwrap().ends_with(way), "{line}");
+    }
+
+    #[test]
+    fn a_refused_host_counts_only_if_the_command_needed_it() {
+        let refusal = HostRefusal { why: "no".to_owned(), ways: Vec::new() };
+        let refused = [("npm.test".to_owned(), refusal)];
+        let counts = |command: &str, parts: usize, exit_code: i32, stdout: &str| {
+            let text = CommandText {
+                command: command.to_owned(),
+                parts,
+                scripts: Vec::new(),
+                bounds: Bounds::open(),
+            };
+            let result = json!({"exit_code": exit_code, "stdout": stdout, "stderr": ""});
+            with_denied_hosts(result, &refused, Some(&text)).get(DENIED_HOSTS).is_some()
+        };
+        let failed = "not ok 1 - adds\n# fail 1\n# duration_ms 80\n";
+        assert!(!counts("npm test", 1, 1, failed));
+        assert!(!counts("cd web && npm test | tail -5", 3, 0, failed));
+        assert!(!counts("npm ci", 1, 0, ""));
+        for (command, parts, exit_code, stdout) in [
+            ("curl -s https://npm.test/x", 1, 0, "refused"),
+            ("npm ci", 1, 1, "npm error GET https://npm.test/left-pad"),
+            ("npm ci || true", 2, 0, "npm error code ECONNREFUSED"),
+            ("pip install x", 1, 1, "OSError: Tunnel connection failed: 403 Forbidden"),
+            ("./build.sh", 1, 1, ""),
+        ] {
+            assert!(counts(command, parts, exit_code, stdout), "{command}");
+        }
     }
 
     #[test]

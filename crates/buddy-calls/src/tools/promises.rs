@@ -133,7 +133,7 @@ fn promises(offer: &Offer, sample: &Sample, is_confined: bool) -> bool {
             runs && about.starts_with(start)
         }
         Scope::Nearby(authority) => {
-            assert!(covers.starts_with("every connection of tools and commands to") && names(authority));
+            assert!(covers.starts_with("every connection of tools and") && names(authority));
             let is_there = |action: &Action| matches!(action, Action::Fetch(address) if address.contains(&format!("://{authority}/")));
             sample.intent.actions.iter().all(is_there)
         }

@@ -25,7 +25,7 @@ use crate::gate::{Gate, Judged};
 use crate::targets::Attached;
 use crate::tools::approve::{Passage, Refusal, Share, told_of_edit, with_edit};
 use crate::tools::clip::clipped;
-use crate::tools::command_changes::{keep_after_failure, receiver};
+use crate::tools::command_changes::{keep_after_failure, receiver, undecided_parts};
 use crate::tools::credentials::without_credentials;
 use crate::tools::description::fit_advice;
 use crate::tools::egress::{CONNECTIONS, CallEgress, DIRECT_NETWORK, EgressSession, NETWORK, NOT_OBSERVED};
@@ -375,7 +375,7 @@ impl Pipeline {
             pins: if judged.pins.is_some() { judged.decision.pins } else { Vec::new() },
             is_read_only: judged.decision.is_read_only,
             sends: judged.decision.sends.filter(|_| !is_pushed_here(&ready.intent)).map(receiver),
-            parts: judged.decision.parts.len(),
+            parts: undecided(&ready.intent, &judged.decision.parts),
             reaches_here: judged.decision.reaches_here,
             egress: egress.clone(),
             is_outside: side == Side::Outside,
@@ -468,6 +468,9 @@ impl Pipeline {
         let refused = egress.map(CallEgress::refused).unwrap_or_default();
         lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
         lines.extend(egress.and_then(CallEgress::late_line));
+        let has_failed =
+            result.as_ref().is_ok_and(|value| value.get("exit_code").is_some_and(|code| *code != 0));
+        lines.extend(egress.filter(|_| has_failed).and_then(CallEgress::own_localhost_line));
         if let (Ok(value), Some(text)) = (&result, text) {
             let host = &target.host;
             lines.extend(withheld_line(value, text, &host.withheld, &*host.target).await);
@@ -636,6 +639,18 @@ fn command_text(intent: &Intent, judged: &Judged) -> Option<CommandText> {
         }),
         _ => None,
     })
+}
+
+/// How many parts of a call's only command its exit code leaves open.
+fn undecided(intent: &Intent, parts: &[String]) -> usize {
+    let commands = intent.actions.iter().filter_map(|action| match action {
+        Action::Run { command, .. } => Some(command.as_str()),
+        _ => None,
+    });
+    match commands.collect::<Vec<_>>().as_slice() {
+        [command] => undecided_parts(command, parts),
+        _ => parts.len(),
+    }
 }
 
 /// Whether a tool pushes to a folder of this host, where a change shows by itself.

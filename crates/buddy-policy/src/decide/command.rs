@@ -17,7 +17,7 @@ use buddy_protocol::{ApprovalPolicy, Risk};
 
 pub(super) use asked_host::{
     MAX_TOUCHED, carried, changed, connects_with_git, discarded, git_trips, named_paths, recalled, removed,
-    touched,
+    touched, work_trees,
 };
 pub(super) use crossings::MAX_CARRIED;
 use possible::ask_about_possible_change;
@@ -38,7 +38,7 @@ use crate::effect::{
     Class, CommandEffect, CommandExamination, CommandLeaf, GivenVariable, LineTrips, Touch, TouchAccess,
     TouchReach, barred_in_jail, changes_own_settings, changes_settings, connects_by_git, destinations,
     examine, examine_words, gains_rights, names_engine, only_adds_remote, reads_variables, socket,
-    uses_only_named_files,
+    uses_only_named_files, works_by_git,
 };
 use crate::grant::{offers, stays_inside};
 use crate::guarded::{holds_secrets, is_git_order, is_guarded, is_secret, is_sensitive};
@@ -168,6 +168,8 @@ struct Judge<'a> {
     trips: LineTrips,
     /// Whether the broker judges each connection of the line if a grant lets it run.
     leaves_to_broker: bool,
+    /// Whether so, and no command of git in the line changes where another leads.
+    holds_trips: bool,
 }
 
 impl Judge<'_> {
@@ -230,7 +232,8 @@ impl Judge<'_> {
         self.network(&examination, &allowed, &uncovered, sheet);
         let is_here = |host: &Destination| host.host.as_deref().is_some_and(is_this_machine);
         let goes_here = |leaf: &&CommandLeaf| destinations(&leaf.program, &leaf.words).iter().any(is_here);
-        sheet.reaches_here = !acting.is_empty() && acting.iter().all(goes_here);
+        let goes_only_here = !acting.is_empty() && acting.iter().all(goes_here);
+        sheet.reaches_here = goes_only_here || self.is_told_here(&acting);
         sheet.needs.keeps_seals = self.keeps_seals(&examination, sheet);
         let takes_login = |leaf: &CommandLeaf| connects_by_git(leaf) && !self.stays_here(leaf);
         sheet.needs.takes_logins = examination.leaves.iter().any(takes_login);
@@ -248,12 +251,25 @@ impl Judge<'_> {
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
     }
 
+    /// Whether an answer or a grant names a server of this machine that a part of the line reaches, and no part starts a server of the
+    /// line's own.
+    fn is_told_here(&self, acting: &[&CommandLeaf]) -> bool {
+        let reached = acting.iter().flat_map(|leaf| destinations(&leaf.program, &leaf.words));
+        let mut here = reached.filter(|reached| reached.host.as_deref().is_some_and(is_this_machine));
+        let is_told = |reached: Destination| {
+            self.now.trail.has_read_secret() || egress::is_covered(&reached, self.policy, self.now)
+        };
+        !starts_in_background(self.command) && here.any(is_told)
+    }
+
     /// Whether a yes to the line leaves secrets sealed, as no part of it could need one.
     fn keeps_seals(&self, examination: &CommandExamination, sheet: &Sheet) -> bool {
         let is_unclear = examination.concerns.iter().any(|concern| concern.class == Class::Unclear);
         // In a terminal that is open, a program that is not known reads the line.
         let is_certain = self.cwd.is_some() && !self.runs_on && !is_unclear && !examination.leaves.is_empty();
-        let needs_none = |leaf: &CommandLeaf| uses_only_named_files(leaf) || connects_by_git(leaf);
+        let needs_none = |leaf: &CommandLeaf| {
+            uses_only_named_files(leaf) || connects_by_git(leaf) || works_by_git(leaf).is_some()
+        };
         is_certain && !sheet.names_secret() && examination.leaves.iter().all(needs_none)
     }
 
@@ -717,4 +733,14 @@ fn advised_rule(leaf: &CommandLeaf) -> Option<AdvisedRule> {
         Some(subcommand) => AdvisedRule::commands(&format!("{} {subcommand}", leaf.program)),
         None => AdvisedRule::commands(&leaf.program),
     }
+}
+
+/// Whether a line could start something and go on, as far as its letters show. A quoted `&` counts too.
+fn starts_in_background(command: &str) -> bool {
+    let letters: Vec<char> = command.chars().collect();
+    let at = |at: Option<usize>| at.and_then(|at| letters.get(at)).copied().unwrap_or(' ');
+    (0..letters.len()).any(|place| {
+        let (before, after) = (at(place.checked_sub(1)), at(Some(place + 1)));
+        at(Some(place)) == '&' && !matches!(before, '&' | '>' | '<' | '|') && !matches!(after, '&' | '>')
+    })
 }

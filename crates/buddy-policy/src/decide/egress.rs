@@ -11,6 +11,7 @@ use url::Url;
 use super::advice::AdvisedRule;
 use super::file::{RuleAllowance, rule};
 use super::sheet::{Sheet, Weight};
+pub(crate) use crate::grant::is_this_machine;
 use crate::grant::{Offer, fetch_offer, nearby_offer};
 use crate::rules::Thing;
 use crate::trail::host_of;
@@ -135,12 +136,6 @@ pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, s
     false
 }
 
-/// Whether a host is this machine itself, which data does not leave.
-pub(crate) fn is_this_machine(host: &str) -> bool {
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 /// Whether the spelling of a host says that it is on this machine or in a private network. A name that only a look-up leads there is
 /// asked about when it is reached.
 fn is_nearby(host: &str) -> bool {
@@ -177,6 +172,11 @@ fn covers(destination: &Destination, policy: &Policy, now: &Now<'_>, sheet: &mut
     let is_granted =
         |authority: &String| now.grants.iter().any(|grant| grant.covers_nearby(authority, &policy.places));
     authority.as_ref().is_some_and(is_granted)
+}
+
+/// Whether a rule or a grant covers a destination.
+pub(crate) fn is_covered(destination: &Destination, policy: &Policy, now: &Now<'_>) -> bool {
+    covers(destination, policy, now, &mut Sheet::new(Tier::Auto))
 }
 
 /// Whether the conversation or the configuration opens the way to a host.

@@ -191,7 +191,7 @@ pub(crate) fn repository(
             let reason = format!("it {verb} `{}`, outside the workspace", shown(&top));
             sheet.ask(Weight::Hard, Risk::Medium, reason);
         }
-        (Mode::Development, false) => sheet.deny(outside("write", &top)),
+        (Mode::Development, false) => sheet.deny(outside("write", &top, policy)),
         (Mode::Development, true) if allowed == RuleAllowance::No && !is_granted => {
             sheet.ask(Weight::Soft, Risk::Medium, format!("it {verb} `{}`", shown(&top)));
             sheet.offer(repository_offer(&top, change, &policy.places));
@@ -357,19 +357,23 @@ pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {
 fn change_outside(verb: &'static str, path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     let change = OutsideChange { path, verb, manner: OutsideManner::Alone };
     if !change.is_outside(policy) {
-        return sheet.deny(outside(verb, path));
+        return sheet.deny(outside(verb, path, policy));
     }
     match change.opening(policy, now) {
         Ok(opening) => change.ask(opening, policy, sheet),
-        Err(why) => sheet.deny(format!("{}; {why}", outside(verb, path))),
+        Err(why) => sheet.deny(format!("{}; {why}", outside(verb, path, policy))),
     }
 }
 
-fn outside(verb: &str, path: &Path) -> String {
-    format!(
-        "development mode: it would {verb} `{}`, outside the workspace; open that directory as a workspace, or use production mode",
-        shown(path)
-    )
+fn outside(verb: &str, path: &Path, policy: &Policy) -> String {
+    let places = &policy.places;
+    // On another host only a trusted directory is a workspace.
+    let instead = if places.remote && places.workspace.is_empty() {
+        "start buddy with `--trust` to let it change the directory there, or use production mode"
+    } else {
+        "open that directory as a workspace, or use production mode"
+    };
+    format!("development mode: it would {verb} `{}`, outside the workspace; {instead}", shown(path))
 }
 
 /// The reason why nothing is changed there, for people and for the model.

@@ -1,8 +1,12 @@
 //! Programs that use no file but those that their words name. A yes to such a line needs to open no secret that it does not name.
 //!
-//! Left out are programs that run code of the project, and those that take a login from a file by themselves, such as git and wget.
+//! Left out are programs that run code of the project, and those that take a login from a file by themselves, such as wget. Of git, the
+//! table has the subcommands that work on the repository of this machine or connect it, as its logins are in places of their own.
+
+use std::path::PathBuf;
 
 use super::files::git_words;
+use super::trips::repositories;
 use super::{CommandEffect, CommandLeaf};
 use crate::shell::ShellWord;
 
@@ -14,6 +18,35 @@ const PLAIN: &[&str] = &[
 
 /// Programs that with `-r`, or a pattern, use files that no word names.
 const DEEP: &[&str] = &["cp", "chgrp", "chmod", "chown"];
+
+/// Subcommands of git that need no secret: they work on the repository and its work tree. A secret that git tracks is an exception, and
+/// the host says whether there is one.
+const LOCAL_GIT: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "commit",
+    "config",
+    "gc",
+    "init",
+    "merge",
+    "mv",
+    "notes",
+    "rebase",
+    "remote",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stage",
+    "stash",
+    "switch",
+    "tag",
+    "worktree",
+];
 
 /// Long options of curl that take a login or other options from a file, and their letters.
 const CURL_FILES: &[&str] = &["netrc", "config", "cert", "key"];
@@ -37,10 +70,22 @@ pub(crate) fn uses_only_named_files(leaf: &CommandLeaf) -> bool {
 /// Whether a simple command is a push, a fetch or a pull of git by itself. Its logins are in places of their own, and it reads no file of
 /// the work tree that could hold secrets.
 pub(crate) fn connects_by_git(leaf: &CommandLeaf) -> bool {
+    is_git(leaf, &["push", "fetch", "pull", "ls-remote"])
+}
+
+/// The directories in which a simple command of git works on the files of the work tree and needs no secret but one that is tracked
+/// there. None if it does anything else, or if buddy cannot tell where.
+pub(crate) fn works_by_git(leaf: &CommandLeaf) -> Option<Vec<PathBuf>> {
+    if is_git(leaf, LOCAL_GIT) || is_git(leaf, &["pull"]) { repositories(leaf) } else { None }
+}
+
+fn is_git(leaf: &CommandLeaf, subcommands: &[&str]) -> bool {
     let (words, _) = git_words(leaf.words.get(1..).unwrap_or_default());
     let subcommand = words.first().and_then(ShellWord::literal);
-    let is_connecting = matches!(subcommand, Some("push" | "fetch" | "pull" | "ls-remote"));
-    leaf.program == "git" && !leaf.is_foreign && !leaf.has_assignments && is_connecting
+    leaf.program == "git"
+        && !leaf.is_foreign
+        && !leaf.has_assignments
+        && subcommand.is_some_and(|name| subcommands.contains(&name))
 }
 
 fn is_shallow(word: &ShellWord) -> bool {

@@ -201,6 +201,16 @@ fn recurses(words: &[ShellWord]) -> Option<bool> {
     (!is_told || !is_push).then_some(true)
 }
 
+/// The directories in which a simple command of git looks for its repository. None if they are not known.
+pub(super) fn repositories(leaf: &CommandLeaf) -> Option<Vec<PathBuf>> {
+    directories(leaf, &git_words(leaf.words.get(1..).unwrap_or_default()).1)
+}
+
+/// Whether the commands of git in a line change neither which repository git finds nor where its remotes lead.
+pub(crate) fn git_keeps_settings(leaves: &[CommandLeaf]) -> bool {
+    leaves.iter().filter(|leaf| leaf.program == "git").all(|leaf| keeps_settings(leaf, true))
+}
+
 /// The directories in which git looks for its repository. None if they are not known, or if a store is named.
 fn directories(leaf: &CommandLeaf, places: &[GitPlace]) -> Option<Vec<PathBuf>> {
     let mut directories = leaf.cwds.clone()?;

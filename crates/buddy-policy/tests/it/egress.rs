@@ -585,6 +585,30 @@ fn the_broker_learns_which_hosts_of_a_command_are_settled() {
     assert_eq!(reached("curl http://10.0.0.1/", &Trail::default(), ApprovalPolicy::Ask), ["10.0.0.1:80"]);
 }
 
+#[test]
+fn a_command_reaches_a_server_of_this_machine_that_an_answer_or_a_grant_names() {
+    let development = Policy { has_broker: true, ..policy(Mode::Development) };
+    let install = "python3 -m venv v && v/bin/pip install --index-url http://127.0.0.1:8790/simple x";
+    let auto = ApprovalPolicy::Auto;
+    let read = tainted(Trail::default());
+    let decided = |line: &str, grants: &[Grant], trail: &Trail| {
+        decide(&run(line), &development, &Now { grants, trail, ..Now::with(auto) })
+    };
+    let usual = Trail::default();
+    let asked = decided(install, &[], &read);
+    assert_eq!((asked.verdict, asked.reaches_here), (Verdict::Ask, true), "{:?}", asked.reasons);
+    assert!(!decided(install, &[], &usual).reaches_here, "nobody was asked");
+    let of_port = |offer: &&buddy_policy::Offer| offer.covers.contains("`127.0.0.1:8790`");
+    let offer = asked.offers.iter().find(of_port).expect("the port");
+    assert!(offer.covers.contains("of commands that name it"), "{}", offer.covers);
+    let grants = [offer.grant.clone()];
+    assert!(decided(install, &grants, &usual).reaches_here);
+    for own in ["npm test".to_owned(), format!("make serve & {install}"), install.replace("8790", "9000")] {
+        assert!(!decided(&own, &grants, &usual).reaches_here, "{own}");
+    }
+    assert!(decided("curl http://127.0.0.1:9000/", &[], &usual).reaches_here, "all that it does");
+}
+
 /// If a yes, or a grant, gives direct network access, the question and the text of the grant say so.
 #[test]
 fn direct_network_is_never_given_without_a_word() {
@@ -680,6 +704,10 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "git push origin main",
             "git fetch && git pull --rebase",
             "git -C sub ls-remote",
+            "git add -A && git commit -m x && git push -u origin topic",
+            "git commit --amend --no-edit && git push --force-with-lease",
+            "git switch -c topic && git status && test -f a.txt && git push -u origin topic",
+            "git stash && git pull --rebase && git stash pop && git push",
         ] {
             assert!(ask(&run(line), &policy(mode)).needs.keeps_seals, "{mode:?} {line}");
         }
@@ -692,6 +720,11 @@ fn a_yes_opens_secrets_only_to_lines_that_could_need_one() {
             "sh install.sh",
             "python3 -c 'print(1)'",
             "git push && make",
+            "git rebase -x make main && git push",
+            "git add .env && git commit -m x && git push",
+            "git --work-tree=$X add -A && git push",
+            "git wip && git push",
+            "git clean -fdx && git push",
             "GIT_SSH_COMMAND=./x git push",
             "wget https://example.org/x",
             "curl -n https://example.org/",

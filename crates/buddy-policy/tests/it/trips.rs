@@ -81,6 +81,29 @@ fn a_push_to_a_folder_needs_no_network_and_no_login() {
 }
 
 #[test]
+fn a_push_to_a_folder_stays_one_beside_programs_that_lead_it_nowhere() {
+    for command in [
+        "python3 -m unittest && git push origin main",
+        "git add -A && git commit -m x && make && git push origin main",
+    ] {
+        let asked = leading(command, "../a.git", &[], &development(true));
+        let told = asked.reasons.join("; ");
+        assert_eq!((asked.verdict, asked.risk), (Verdict::Ask, Risk::Medium), "{command}: {told}");
+        assert!(told.contains("a repository on this machine") && !asked.tells_network, "{command}: {told}");
+        // No broker judges the connections.
+        assert_eq!(leading(command, "../a.git", &[], &development(false)).risk, Risk::High, "{command}");
+    }
+    for command in [
+        "make && git remote set-url origin https://there.test/a && git push origin main",
+        "make && git config remote.origin.url https://there.test/a && git push origin main",
+        "make && git -c remote.origin.url=https://there.test/a push origin main",
+    ] {
+        let asked = leading(command, "../a.git", &[], &development(true));
+        assert_eq!(asked.risk, Risk::High, "{command}: {:?}", asked.reasons);
+    }
+}
+
+#[test]
 fn nothing_is_offered_for_a_push_whose_end_is_not_known() {
     for command in [
         "git push $REMOTE main",

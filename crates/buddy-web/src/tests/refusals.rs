@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::tests::stage::{Names, Private, Server, answer, fetcher, get, settings, usual_names};
-use crate::{FetchError, FetchSettings, Fetcher};
+use crate::{FetchError, FetchSettings, Fetcher, WebUrl};
 
 #[tokio::test]
 async fn a_public_host_is_fetched_from() {
@@ -48,6 +48,26 @@ async fn this_machine_is_refused_in_every_spelling() {
         private.saw_nothing(host);
     }
     assert!(private.sees_connections());
+}
+
+#[test]
+fn this_machine_is_refused_without_a_lookup() {
+    let fetcher =
+        Fetcher::new(FetchSettings { allowed_hosts: vec!["localhost:8080".parse().unwrap()], ..settings() });
+    let refusal = |url: &str| fetcher.refuses(&WebUrl::parse(url).unwrap()).map(|error| error.to_string());
+    for (url, told) in [
+        ("http://localhost:3000/", "`localhost:3000` is at 127.0.0.1, which is not on the public internet"),
+        ("http://LOCALHOST.:3000/", "is at 127.0.0.1, which is not on the public internet"),
+        ("http://app.localhost/", "is at 127.0.0.1, which is not on the public internet"),
+        ("http://127.0.0.1:3000/", "`127.0.0.1:3000` is not on the public internet"),
+        ("http://[::1]:3000/", "`[::1]:3000` is not on the public internet"),
+    ] {
+        let refused = refusal(url).unwrap_or_default();
+        assert!(refused.ends_with(told), "{url}: {refused}");
+    }
+    for url in ["http://localhost:8080/", "http://localhost.evil.test/", "http://inside.test/"] {
+        assert_eq!(refusal(url), None, "{url}");
+    }
 }
 
 #[tokio::test]

@@ -159,6 +159,9 @@ impl HostsQuestion {
             self.hosts.iter().flat_map(|new| new.decision.reasons.iter().cloned()).collect();
         reasons.extend(self.nearby.iter().map(|near| {
             let host = near.authority.rsplit_once(':').map_or(near.authority.as_str(), |(host, _)| host);
+            if host.trim_matches(['[', ']']) == near.address.to_string() {
+                return format!("`{host}` is on {}", near.place());
+            }
             format!("`{host}` is at {}, on {}", near.address, near.place())
         }));
         // The reasons for the other hosts say so.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::effect::{Touch, TouchAccess, TouchReach, examine, leaf_trips, line_trips};
+use crate::effect::{Touch, TouchAccess, TouchReach, examine, leaf_trips, line_trips, works_by_git};
 use crate::grant::NamedPaths;
 use crate::{Carried, Discarded, GitTrip, Mode, Places, Policy};
 
@@ -82,4 +82,11 @@ pub(in crate::decide) fn connects_with_git(command: &str) -> bool {
 pub(in crate::decide) fn git_trips(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<GitTrip> {
     let examined = examine(command, cwd, &policy.places);
     examined.map(|examination| line_trips(&examination.leaves).trips).unwrap_or_default()
+}
+
+/// The directories in which git changes or records files of a work tree.
+pub(in crate::decide) fn work_trees(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
+    let examined = examine(command, cwd, &policy.places);
+    let leaves = examined.map(|examination| examination.leaves).unwrap_or_default();
+    leaves.iter().filter_map(works_by_git).flatten().collect()
 }

@@ -5,7 +5,9 @@ use buddy_protocol::Risk;
 use super::publication::is_publishing;
 use super::{Judge, JudgedLine};
 use crate::decide::sheet::{Sheet, Weight};
-use crate::effect::{CommandExamination, CommandLeaf, LineTrips, examine, leaf_trips, line_trips};
+use crate::effect::{
+    CommandExamination, CommandLeaf, LineTrips, examine, git_keeps_settings, leaf_trips, line_trips,
+};
 use crate::path::shown;
 use crate::{GitTrip, Grant, Now, Offer, Policy, Scope, TripEnd, TripRemote};
 
@@ -30,8 +32,10 @@ impl<'a> Judge<'a> {
     ) -> Self {
         let JudgedLine { command, cwd, runs_on } = line;
         let trips = line_trips(&examination.leaves);
-        let mut judge = Self { command, cwd, runs_on, policy, now, trips, leaves_to_broker: false };
+        let mut judge =
+            Self { command, cwd, runs_on, policy, now, trips, leaves_to_broker: false, holds_trips: false };
         judge.leaves_to_broker = judge.is_left_to_broker(&examination.leaves);
+        judge.holds_trips = judge.leaves_to_broker && git_keeps_settings(&examination.leaves);
         judge
     }
 }
@@ -54,9 +58,11 @@ impl Judge<'_> {
         LineTrips { is_whole, ..own }
     }
 
-    /// Whether git goes to no other host for a simple command: each of its trips ends at a folder.
+    /// Whether git goes to no other host for a simple command: each of its trips ends at a folder. Where the broker judges each
+    /// connection and the jail opens no other folder, a program beside it changes nothing about that.
     pub(super) fn stays_here(&self, leaf: &CommandLeaf) -> bool {
-        let LineTrips { trips, is_whole } = self.trips_of(leaf);
+        let LineTrips { trips, is_whole } = leaf_trips(leaf);
+        let is_whole = is_whole && (self.trips.is_whole || self.holds_trips);
         let is_here = |trip: &GitTrip| self.end(trip).is_some_and(TripEnd::is_here);
         is_whole && !trips.is_empty() && !self.policy.places.remote && trips.iter().all(is_here)
     }
