@@ -90,15 +90,26 @@ impl ApprovalWords {
         self.is_about_hosts
     }
 
-    /// A grant as the label of a key names it: of connections the hosts alone, of writes the directory as people write it.
+    /// A grant as the label of a key names it: of connections the hosts alone, of writes the directory as people write it, of pushes by
+    /// the tool the branch and the remote.
     pub(crate) fn granted(&self, grant: &str, look: &TerminalLook) -> String {
         let hosts = grant.strip_prefix("reach ").filter(|_| self.is_about_hosts).map(str::to_owned);
         let beneath =
             grant.strip_prefix("write beneath ").map(|path| format!("writes in {}", look.path(path)));
         let file =
             grant.strip_prefix("write /").map(|path| format!("writes of {}", look.path(&format!("/{path}"))));
-        hosts.or(beneath).or(file).unwrap_or_else(|| grant.to_owned())
+        hosts.or(beneath).or(file).or_else(|| pushes(grant)).unwrap_or_else(|| grant.to_owned())
     }
+}
+
+/// The pushes that a grant of the tool `git_push` covers, whose command has options before its branch and remote.
+fn pushes(grant: &str) -> Option<String> {
+    let (options, rest) = grant.strip_prefix("git push --porcelain ")?.split_once("--end-of-options ")?;
+    let mut words = rest.split(' ').map(|word| word.trim_matches('\''));
+    let (remote, reference) = (words.next()?, words.next()?);
+    let branch = reference.split(':').next()?.strip_prefix("refs/heads/")?;
+    let forced = if options.contains("--force-with-lease") { "forced pushes" } else { "pushes" };
+    Some(format!("{forced} of {branch} to {remote}"))
 }
 
 /// Whether a diff has nothing before: its first change comes after no line.

@@ -282,6 +282,14 @@ fn titles_and_labels_say_what_a_call_does() {
         let granted = ApprovalWords::of(&edit, |_| true).granted("write /w/a", &TerminalLook::plain());
         assert_eq!(granted, "writes of /w/a");
     }
+    for (force, what) in [("", "pushes"), (" --force-with-lease", "forced pushes")] {
+        let grant = format!(
+            "git push --porcelain --no-verify --no-signed --no-follow-tags --recurse-submodules=no \
+             --receive-pack=git-receive-pack{force} --end-of-options origin refs/heads/wip:refs/heads/wip # ../o.git"
+        );
+        let granted = ApprovalWords::of(&search, |_| true).granted(&grant, &TerminalLook::plain());
+        assert_eq!(granted, format!("{what} of wip to origin"));
+    }
 }
 
 #[test]
