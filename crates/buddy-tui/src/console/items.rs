@@ -188,7 +188,7 @@ pub(super) fn render_recap(
     let mut rows = Vec::new();
     if items.len() > shown.len() {
         let text = describe_earlier(items.len() - shown.len(), session);
-        rows.extend(wrap_unindented(&StyledLine::told(&text, look.style(Paint::Dim)), width));
+        rows.extend(wrap_unindented(&StyledLine::sentence(&text, look.style(Paint::Dim)), width));
     }
     let mut last = None;
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
