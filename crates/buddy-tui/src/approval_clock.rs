@@ -13,6 +13,15 @@ pub(crate) struct ApprovalClock {
     after_window: ApprovalPolicy,
 }
 
+/// Presses of the key that goes through the modes, one after another, with nothing entered between them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModeCycle {
+    /// The mode before the first of them.
+    pub(crate) from: ApprovalPolicy,
+    /// The mode that the last one wanted.
+    pub(crate) to: ApprovalPolicy,
+}
+
 impl ApprovalClock {
     /// Begins with a mode.
     pub(crate) fn new(policy: ApprovalPolicy, now: Instant) -> Self {

@@ -5,7 +5,6 @@ use std::time::Duration;
 use buddy_protocol::{Event, Fact, Transcript, UnixMillis};
 
 use crate::amounts::{describe_elapsed, describe_price, shorten_number};
-use crate::console::SessionTask;
 use crate::file_changes::FileChanges;
 use crate::overview::find_title;
 
@@ -38,8 +37,12 @@ pub(crate) type FarewellRow = (&'static str, String);
 
 /// The summary of a conversation in which somebody sat for so long; empty where nothing was said. Who read along is not told
 /// what another process spent.
-pub(crate) fn summarise_conversation(task: &SessionTask, sat: Duration) -> Vec<FarewellRow> {
-    let (transcript, work) = (task.reader.transcript(), task.reader.work_time());
+pub(crate) fn summarise_conversation(
+    transcript: &Transcript,
+    sat: Duration,
+    work: &WorkTime,
+    is_in_use: bool,
+) -> Vec<FarewellRow> {
     if transcript.items().is_empty() {
         return Vec::new();
     }
@@ -51,7 +54,7 @@ pub(crate) fn summarise_conversation(task: &SessionTask, sat: Duration) -> Vec<F
     };
     let time = Some(("time", format!("{}{of_it}", describe_elapsed(sat))));
     let changes = FileChanges::of(transcript.items()).told_with_commits().map(|text| ("changes", text));
-    let cost = cost(transcript).filter(|_| !task.is_in_use);
+    let cost = cost(transcript).filter(|_| !is_in_use);
     title.into_iter().chain(time).chain(changes).chain(cost).collect()
 }
 

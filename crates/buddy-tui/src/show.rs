@@ -187,7 +187,7 @@ pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result
     Ok(())
 }
 
-/// The texts of a session's items.
+/// The texts of a session, one for each item that has one.
 pub(crate) fn list_item_texts(transcript: &Transcript) -> impl Iterator<Item = (&Item, String)> {
     transcript.items().iter().filter_map(|item| Some((item, item_text(item, transcript)?)))
 }

@@ -3,16 +3,8 @@
 use buddy_protocol::{ApprovalPolicy, Change, Command};
 
 use super::state::Console;
+use crate::approval_clock::ModeCycle;
 use crate::overview;
-
-/// Presses of the key one after another, with nothing entered between them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ModeCycle {
-    /// The mode before the first of them.
-    from: ApprovalPolicy,
-    /// The mode that the last one wanted.
-    to: ApprovalPolicy,
-}
 
 impl Console {
     /// From `auto` to asking, to accepting edits, to planning, and round again. Any other policy leads to asking. A plan goes on in

@@ -87,6 +87,8 @@ impl Console {
 
     /// The summary of the conversation that is left.
     pub(super) fn farewell_rows(&self) -> Vec<StyledLine> {
+        let front = self.front();
+        let reader = &front.reader;
         let sat = self.now.saturating_duration_since(self.opened);
         let (dim, strong) = (self.look.style(Paint::Dim), self.look.style(Paint::Strong));
         let mark = self.look.sign("…", "~");
@@ -96,7 +98,8 @@ impl Console {
                 .and(&text, Style::new())
                 .cut(self.columns, mark),
         };
-        let rows = summarise_conversation(self.front(), sat).into_iter().map(row);
+        let rows = summarise_conversation(reader.transcript(), sat, reader.work_time(), front.is_in_use);
+        let rows = rows.into_iter().map(row);
         std::iter::once(StyledLine::default()).chain(rows).collect()
     }
 

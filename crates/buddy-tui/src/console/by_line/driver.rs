@@ -327,7 +327,8 @@ impl LineDriver<'_> {
         let front = self.console.front();
         let transcript = front.reader.transcript();
         let (session, is_empty) = (front.session.clone(), transcript.items().is_empty());
-        let rows = summarise_conversation(front, self.console.opened.elapsed());
+        let sat = self.console.opened.elapsed();
+        let rows = summarise_conversation(transcript, sat, front.reader.work_time(), front.is_in_use);
         if !rows.is_empty() {
             self.printer.tell("");
             for row in &rows {
