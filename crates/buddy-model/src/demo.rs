@@ -26,8 +26,8 @@ const WELCOME: &str = "I am buddy's built-in demo, not a language model: I follo
 me is real. Let me look around with two real tools.";
 
 const MENU: &str = "Try one of these:\n\
-    - `tour` shows a command, and how buddy asks for it\n\
-    - `run <command>` runs a command, once you approve it\n\
+    - `tour` shows a command, and when buddy asks about one\n\
+    - `run <command>` runs a command; your approval mode says whether buddy asks first\n\
     - `read <file>`, `list [directory]` and `time` use the other tools\n\
     - `connect` tells how to connect a real model";
 
@@ -205,11 +205,16 @@ fn greeting(results: &[(&str, &str)]) -> String {
 fn report(name: &str, output: &str) -> String {
     let text = match name {
         _ if !is_done(output) => refusal(output),
-        "run_shell" => format!(
-            "The command ended with exit code {}. It printed:\n\n{}",
-            field(output, "exit code").unwrap_or("unknown"),
-            shown(block(output, "stdout"))
-        ),
+        "run_shell" => {
+            let code = field(output, "exit code").unwrap_or("unknown");
+            let streams = [block(output, "stdout"), block(output, "stderr")];
+            match streams.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default() {
+                "" => format!("The command ended with exit code {code} and printed nothing."),
+                printed => {
+                    format!("The command ended with exit code {code}. It printed:\n\n{}", shown(printed))
+                }
+            }
+        }
         "read_file" => match (field(output, "image"), field(output, "width"), field(output, "height")) {
             (Some(_), Some(width), Some(height)) => {
                 format!("It is an image of {width} by {height} pixels. A real model would see it.")
@@ -254,6 +259,18 @@ mod tests {
         let Some(ReplyItem::Text { text, .. }) = reply.items.first() else { panic!("it says nothing") };
         assert!(text.starts_with(BADGE), "{text}");
         text.clone()
+    }
+
+    #[test]
+    fn a_command_that_prints_nothing_is_not_said_to_print() {
+        let silent =
+            check(vec![user("run true"), done("run_shell", "exit code: 0\nstdout: \nstderr: ")], &[]);
+        assert!(silent.contains("exit code 0 and printed nothing."), "{silent}");
+        let failed = check(vec![user("run x"), done("run_shell", "exit code: 1\nstdout: \nstderr: no")], &[]);
+        assert!(failed.contains("It printed:") && failed.contains("no"), "{failed}");
+        let loud =
+            check(vec![user("run date"), done("run_shell", "exit code: 0\nstdout: now\nstderr: ")], &[]);
+        assert!(loud.contains("It printed:"), "{loud}");
     }
 
     #[test]

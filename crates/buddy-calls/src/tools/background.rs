@@ -366,7 +366,9 @@ fn shown_end(id: &str, ran: &Ran) -> Value {
 
 /// The beginning of a command, in one line.
 fn short(command: &str) -> String {
-    command.chars().map(|letter| if letter == '\n' { ' ' } else { letter }).take(COMMAND_CHARS).collect()
+    let mut letters = command.chars().map(|letter| if letter == '\n' { ' ' } else { letter });
+    let short: String = letters.by_ref().take(COMMAND_CHARS).collect();
+    if letters.next().is_some() { short + "…" } else { short }
 }
 
 /// The end of a command whose live output nobody reads.

@@ -258,7 +258,8 @@ fn loads(pins: &[PathBuf], project: &Path) -> String {
     if named.is_empty() {
         return "it can load files of the workspace, which the agent may have written".to_owned();
     }
-    format!("it runs {} and the files that they load, which the agent may have written", named.join(", "))
+    let load = if named.len() == 1 { "it loads" } else { "they load" };
+    format!("it runs {} and the files that {load}, which the agent may have written", named.join(", "))
 }
 
 impl Pipeline {

@@ -206,6 +206,10 @@ impl<O: Operations> SlashCommands<'_, O> {
                 let request = DistrustFolder { folder: folder.clone() };
                 let was_trusted = self.operations.distrust_folder(self.who, request).await.map_err(failed)?;
                 print_distrusted(Path::new(&folder), was_trusted, &mut captured.printer());
+                let text = captured.text();
+                return Ok(format!(
+                    "{text}Its buddy.toml and its commands stay in effect until you quit buddy."
+                ));
             }
             _ => return Err("use /trust, /trust yes or /trust off".to_owned()),
         }

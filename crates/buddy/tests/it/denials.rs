@@ -127,7 +127,7 @@ async fn the_offer_names_the_files_that_it_runs_and_the_rights_that_it_has() {
         _ => None,
     });
     let reasons = reasons.expect("an offer");
-    for expected in ["no `sudo`", "`build.sh` and the files that they load, which the agent may have written"]
+    for expected in ["no `sudo`", "`build.sh` and the files that it loads, which the agent may have written"]
     {
         assert!(reasons.contains(expected), "{expected}: {reasons}");
     }
