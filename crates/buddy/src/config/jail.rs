@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The openings in the jail of commands.
+/// Places and hosts that the jail opens to commands.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct JailSection {
@@ -16,7 +16,7 @@ pub(crate) struct JailSection {
     pub(crate) hosts: Vec<String>,
 }
 
-/// The openings in the jail in one directory.
+/// Places and hosts that the jail opens in one directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Openings {
     pub(crate) write: Vec<PathBuf>,
@@ -51,7 +51,8 @@ impl JailSettings {
         Ok(Self { everywhere, projects })
     }
 
-    /// The openings in a directory: in every project, and in those that it is in. A directory that is not there opens nothing.
+    /// Places and hosts that the jail opens in a directory: those of every project, and of the projects that it is in. A directory
+    /// that is not there opens nothing.
     pub(crate) fn within(&self, cwd: &Path) -> Openings {
         let mut all = self.everywhere.clone();
         let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());

@@ -63,11 +63,11 @@ pub(crate) struct Config {
     pub(crate) login: BTreeMap<String, LoginSection>,
     /// buddy's own agent.
     pub(crate) agent: AgentSection,
-    /// The means of the agent.
+    /// The agent's tools.
     pub(crate) tools: ToolsSection,
     /// Which variables commands get.
     pub(crate) environment: EnvironmentSection,
-    /// The openings in the jail of commands, in every project.
+    /// Places and hosts that the jail opens to commands, in every project.
     pub(crate) jail: JailSection,
     /// The same for single projects, by their directories.
     pub(crate) projects: BTreeMap<String, JailSection>,
@@ -81,7 +81,7 @@ pub(crate) struct Config {
     pub(crate) display: DisplaySection,
     /// Terminals that agents share with people.
     pub(crate) tmux: TmuxSection,
-    /// The treatment of calls that a user would have to approve.
+    /// Approval of calls.
     pub(crate) approvals: ApprovalsSection,
     /// The most that a session or a day may cost.
     pub(crate) budget: BudgetSection,
@@ -175,7 +175,7 @@ impl WorkEnvironment {
     }
 }
 
-/// The means of the agent.
+/// The agent's tools.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ToolsSection {
@@ -379,7 +379,7 @@ impl Default for TmuxSection {
     }
 }
 
-/// The treatment of calls that a user would have to approve.
+/// Approval of calls.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ApprovalsSection {
