@@ -19,6 +19,7 @@ use super::state::State;
 use super::store::{UndoError, is_interrupted};
 use super::whole_tree::Everything;
 use crate::end_mark::{changed_at, read_end};
+use crate::jail::is_stand_in;
 
 /// The most entries that are looked at in the directories of a command.
 const MAX_NAMES: usize = 10_000;
@@ -63,6 +64,10 @@ pub(super) fn unrecorded(journal: &Read) -> Result<Vec<UnrecordedChange>, UndoEr
     let reach = Everything::new()?;
     let mut known = BTreeSet::new();
     let mut add = |path: PathBuf, before: State| {
+        // It holds a name for commands that run, and the mount over it goes with it.
+        if is_stand_in(&path) {
+            return;
+        }
         // A path that cannot be read is reported as a conflict later.
         let after = reach.state(&path).unwrap_or(State::Absent);
         let doubt = match changed_by(&path, &before, end) {

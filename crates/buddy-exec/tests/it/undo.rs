@@ -315,6 +315,25 @@ async fn a_command_that_was_never_reported_back_is_undone_from_its_snapshot() {
     assert_eq!(yard.tree(), before);
 }
 
+/// The jail of a command that runs holds names in a repository by files and a directory. An undo would take its mounts away.
+#[tokio::test]
+async fn an_undo_beside_a_command_leaves_the_names_that_its_jail_holds() {
+    let yard = Yard::new();
+    fs::create_dir(yard.path(".git")).unwrap();
+    let recorder = yard.recorder("one");
+    recorder.before_command(extent(yard.path(""))).await.unwrap();
+    let held = "printf '.\\n' > .git/commondir; \
+        printf '# held by buddy while a command runs\\n' > .git/config.worktree; mkdir -m 1555 .git/hooks";
+    let script = format!("{held}; echo new > made");
+    yard.target.start(sh(&script)).await.unwrap().wait().await.unwrap();
+    yard.undo(&Which::Last, "u");
+    assert!(!yard.path("made").exists());
+    for name in ["commondir", "config.worktree", "hooks"] {
+        assert!(yard.path(".git").join(name).exists(), "{name}");
+    }
+    drop(recorder);
+}
+
 /// A command whose call is cut off when it has ended, as by the death of buddy.
 async fn cut_short(yard: &Yard, script: &str) {
     let recorder = yard.recorder("one");
