@@ -41,13 +41,17 @@ pub(super) fn lacks_risk(input: &Value, schema: &Value) -> bool {
     schema["properties"].get("risk").is_some() && input.get("risk").is_none_or(Value::is_null)
 }
 
-/// Completes the advice in the input of a tool with this schema. A missing value that the tool has a default for stays missing.
+/// Completes the advice in the input of a tool with this schema. A missing value that the tool has a default for stays missing, and advice that
+/// the tool does not take goes.
 pub(super) fn complete(input: &mut Value, schema: &Value) {
     let Some(fields) = input.as_object_mut() else { return };
     let is_taken = |advice: &&Advice| schema["properties"].get(advice.name).is_some();
     let required = schema["required"].as_array().cloned().unwrap_or_default();
-    for advice in ADVICE.iter().filter(is_taken) {
-        if fields.get(advice.name).is_none_or(Value::is_null) {
+    for advice in ADVICE {
+        if !is_taken(&advice) {
+            // Models give it to every tool once they gave it to one.
+            fields.remove(advice.name);
+        } else if fields.get(advice.name).is_none_or(Value::is_null) {
             fields.remove(advice.name);
             if required.iter().any(|name| name == advice.name) {
                 fields.insert(advice.name.to_owned(), (advice.missing)());
@@ -109,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_tool_without_advice_gets_none() {
-        let mut input = json!({"path": "x"});
+        let mut input = json!({"path": "x", "why": "y", "risk": "low", "mutation": 3, "privesc": null});
         complete(&mut input, &json!({"properties": {"path": {}}}));
         assert_eq!(input, json!({"path": "x"}));
     }
