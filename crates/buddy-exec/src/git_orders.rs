@@ -20,15 +20,16 @@ use python_modules::{files_of_module, modules_run};
 pub(crate) use settings::Setting as OwnSetting;
 use settings::{Setting, settings};
 
-/// The largest file of settings that is read, and the most such files.
+/// The largest file of settings that is read, and the most such files. A command can make many repositories, so nothing is guarded beyond: the
+/// caller is told.
 const MAX_BYTES: u64 = 1024 * 1024;
-const MAX_FILES: usize = 200;
+const MAX_FILES: usize = 10_000;
 
 /// The most settings of one repository that are looked at.
 const MAX_SETTINGS: usize = 10_000;
 
-/// The most paths that are found.
-const MAX_FOUND: usize = 400;
+/// The most paths that are found. One module of Python has a hundred.
+const MAX_FOUND: usize = 50_000;
 
 /// Settings of the whole machine.
 const SYSTEM: &str = "/etc/gitconfig";
@@ -176,9 +177,10 @@ pub struct GitHome<'a> {
 }
 
 /// The paths that settings of these repositories name, as far as git takes orders from them. Links are not followed.
-pub(crate) fn named_by(repositories: &BTreeSet<Repository>, home: GitHome<'_>) -> BTreeSet<PathBuf> {
+pub(crate) fn named_by(repositories: &BTreeSet<Repository>, home: GitHome<'_>) -> NamedFiles {
     let tops = || repositories.iter().map(|repository| repository.top.clone()).collect::<BTreeSet<_>>();
-    let mut reader = Reader { home: home.home, found: BTreeSet::new(), read: BTreeSet::new() };
+    let mut reader =
+        Reader { home: home.home, found: BTreeSet::new(), read: BTreeSet::new(), is_whole: true };
     if !repositories.is_empty() {
         for file in user_files(home) {
             reader.read(&file, &tops());
@@ -190,7 +192,15 @@ pub(crate) fn named_by(repositories: &BTreeSet<Repository>, home: GitHome<'_>) -
             reader.read(&repository.git.join(name), &top);
         }
     }
-    reader.found
+    NamedFiles { files: reader.found, is_whole: reader.is_whole }
+}
+
+/// Files that settings name.
+#[derive(Debug)]
+pub(crate) struct NamedFiles {
+    pub(crate) files: BTreeSet<PathBuf>,
+    /// Whether no bound cut the search.
+    pub(crate) is_whole: bool,
 }
 
 /// The most names that a user's settings give.
@@ -346,11 +356,13 @@ struct Reader<'a> {
     found: BTreeSet<PathBuf>,
     /// Files that were read, with the directories that paths in them are relative to.
     read: BTreeSet<(PathBuf, BTreeSet<PathBuf>)>,
+    is_whole: bool,
 }
 
 impl Reader<'_> {
     fn read(&mut self, file: &Path, tops: &BTreeSet<PathBuf>) {
-        if self.read.len() >= MAX_FILES || !self.read.insert((file.to_owned(), tops.clone())) {
+        self.is_whole &= self.read.len() < MAX_FILES;
+        if !self.is_whole || !self.read.insert((file.to_owned(), tops.clone())) {
             return;
         }
         let Some(text) = read(file) else { return };
@@ -399,7 +411,8 @@ impl Reader<'_> {
     }
 
     fn find(&mut self, path: PathBuf) {
-        if self.found.len() < MAX_FOUND {
+        self.is_whole &= self.found.len() < MAX_FOUND;
+        if self.is_whole {
             self.found.insert(path);
         }
     }
@@ -551,7 +564,9 @@ mod tests {
         fs::write(top.join(".git/config"), config).unwrap();
         let repositories = BTreeSet::from([Repository::of(&top.join(".git"))]);
         let home = top.join("home");
-        let found = named_by(&repositories, GitHome { home: Some(&home), config: None });
+        let named = named_by(&repositories, GitHome { home: Some(&home), config: None });
+        assert!(named.is_whole);
+        let found = named.files;
         let found: Vec<_> = found.iter().filter_map(|path| path.strip_prefix(&top).ok()).collect();
         assert_eq!(found, expected.iter().map(Path::new).collect::<Vec<_>>(), "{config}");
     }
@@ -615,6 +630,20 @@ mod tests {
         let below = ["tools/x", "tools/x/__init__", "tools/x/__main__", "x", "x/__init__", "x/__main__"];
         check_forms("[filter \"a\"]\n\tclean = PYTHONPATH=tools python3 -m x\n", &below);
         check("[filter \"a\"]\n\tclean = grep -m 1\n", &[]);
+    }
+
+    #[test]
+    fn a_search_that_a_bound_cuts_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("config");
+        fs::write(&config, "[filter \"a\"]\n\tclean = tools/x\n").unwrap();
+        let top = |at: usize| BTreeSet::from([folder.path().join(at.to_string())]);
+        let mut reader = Reader { home: None, found: BTreeSet::new(), read: BTreeSet::new(), is_whole: true };
+        (0..300).for_each(|at| reader.read(&config, &top(at)));
+        assert!(reader.is_whole && reader.found.contains(&folder.path().join("299/tools/x")));
+        reader.read.extend((0..MAX_FILES).map(|at| (PathBuf::new(), top(at))));
+        reader.read(&config, &top(300));
+        assert!(!reader.is_whole);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use super::watched::{Watched, is_too_large};
 use super::words::Place;
 use super::write_places::{WritePlaces, roots_to_watch, shared_roots};
 use crate::Bounds;
-use crate::git_orders::{GitHome, Repository, entries_to, gitfile_target, named_by};
+use crate::git_orders::{GitHome, NamedFiles, Repository, entries_to, gitfile_target, named_by};
 use crate::link_look::look_behind_link;
 
 /// The most names that the kernel guards, the nearest first: bubblewrap takes a quarter of a second for 200
@@ -38,6 +38,9 @@ const MAX_SEALED: usize = 400;
 /// The most secrets elsewhere that get a mount each, the nearest first: each takes its time, and more of it the more there are. Rules of
 /// Landlock keep commands from the others.
 const MAX_MOUNTED_ELSEWHERE: usize = 100;
+
+const TOO_MANY_NAMED: &str = "there are too many git repositories, or their settings name too many files; nothing could keep a command \
+                             from changing the programs that they name";
 
 /// The directory in which a repository has the own directories of its further work trees.
 const WORK_TREES: &str = ".git/worktrees";
@@ -90,7 +93,7 @@ impl Guards {
         refuse_flood(&sights, &sealed)?;
         let found = std::mem::take(&mut sights.sealed);
         seal(found, bounds, ground, scene, &Searched { names: &sealed, roots: &roots, past: &past })?;
-        let mut named = Named::find(&sights, &writes.searched, &writes, &orders, scene);
+        let mut named = Named::find(&sights, &writes.searched, &writes, &orders, scene)?;
         for other in &others {
             named.restrict(other);
         }
@@ -124,7 +127,7 @@ impl Guards {
         watched.past = past;
         watched.opened = opened;
         if scene.place != Place::Light {
-            named.add(share_places(&mut watched, ground, scene));
+            named.add(share_places(&mut watched, ground, scene)?);
         }
         for other in &others {
             watched.restrict_shared(other);
@@ -177,7 +180,7 @@ fn refuse_flood(sights: &Sights, sealed: &Names) -> Result<(), Refusal> {
 
 /// Adds the places that everybody writes, and returns what settings of git name there. It is compared at the end; there are too many files for the
 /// kernel.
-fn share_places(watched: &mut Watched, ground: &Ground, scene: &Scene<'_>) -> Named {
+fn share_places(watched: &mut Watched, ground: &Ground, scene: &Scene<'_>) -> Result<Named, Refusal> {
     // A whole machine is never searched.
     watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
     watched.share();
@@ -204,7 +207,7 @@ pub(super) fn watch_alone(bounds: &Bounds, scene: &Scene<'_>) -> Result<Watched,
     for other in &others {
         other.restrict(&mut sights);
     }
-    let mut named = Named::find(&sights, &writes.searched, &writes, &orders, scene);
+    let mut named = Named::find(&sights, &writes.searched, &writes, &orders, scene)?;
     for other in &others {
         named.restrict(other);
     }
@@ -429,14 +432,17 @@ impl Named {
         writes: &WritePlaces,
         orders: &Names,
         scene: &Scene<'_>,
-    ) -> Self {
+    ) -> Result<Self, Refusal> {
         let mut named = Self::default();
         if scene.place == Place::Light {
-            return named;
+            return Ok(named);
         }
         let home = GitHome { home: scene.home, config: scene.config_home };
         let repositories = repositories(sights, around);
-        let mut places = named_by(&repositories, home);
+        let NamedFiles { files: mut places, is_whole } = named_by(&repositories, home);
+        if !is_whole {
+            return Err(Refusal::new(BOUNDS, TOO_MANY_NAMED.to_owned()));
+        }
         places.extend(behind_links(&repositories, orders, &[], home));
         // Links in a directory of orders count as those with its name do.
         let orders_beneath = sights.orders.iter().flat_map(|order| files_beneath(order));
@@ -457,7 +463,7 @@ impl Named {
             }
             if is_there(&real) { &mut named.there } else { &mut named.missing }.insert(real);
         }
-        named
+        Ok(named)
     }
 
     /// Places where nothing was when another command started, which still runs, count as missing.

@@ -31,7 +31,7 @@ pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTre
     let sights = look_for_repositories(&roots, Budget::small(NEAR_ENTRIES, NEAR_DEPTH));
     let repositories = repositories(&sights, &roots);
     let names = Names::of(names);
-    let mut named = named_by(&repositories, home);
+    let mut named = named_by(&repositories, home).files;
     named.extend(behind_links(&repositories, &names, &roots, home));
     // Repositories under another name are not known by it.
     let others = sights.git.iter().filter(|git| !git.ends_with(GIT));

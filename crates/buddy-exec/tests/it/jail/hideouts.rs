@@ -388,6 +388,27 @@ async fn a_file_that_the_user_saves_below_a_cover_stays() {
     }
 }
 
+/// An earlier command can make any number of repositories, which stay.
+#[tokio::test]
+async fn many_repositories_hide_no_program_of_yours() {
+    for kind in ALL {
+        let cell = repository(kind);
+        for at in 0..300 {
+            cell.file(&format!("aa/{at}/.git/HEAD"), "ref: refs/heads/main\n");
+            cell.file(&format!("aa/{at}/.git/config"), "[core]\n\tbare = false\n");
+            for name in ["objects", "refs"] {
+                fs::create_dir_all(cell.ws(&format!("aa/{at}/.git/{name}"))).unwrap();
+            }
+        }
+        cell.file("zz/tools/x", "good\n");
+        git(&cell, "zz", &["init", "-q"]);
+        git(&cell, "zz", &["config", "filter.x.clean", "tools/x"]);
+        give_all(&cell, &cell.ws("zz"));
+        cell.run_in(bounds(&cell), "echo evil >> zz/tools/x; true").await;
+        assert_eq!(fs::read_to_string(cell.ws("zz/tools/x")).unwrap(), "good\n", "{kind:?}");
+    }
+}
+
 /// Only a few names count where everybody writes, so the files of other programs there are not searched, however many there are. More levels
 /// than a search goes down would be reported as not searched.
 #[tokio::test]
